@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -195,10 +196,12 @@ func TestKilledWithJobs(t *testing.T) {
 			}
 		}
 		for _, r := range left {
-			if err := p.Jobs().EndLeft(context.Background(), r.Session); err != nil {
+			// One that was still held at its gate ends with the program, by itself.
+			err := p.Jobs().EndLeft(context.Background(), r.Session)
+			if err != nil && (!errors.Is(err, backend.ErrNoJob) || startOf(r.ID.PID) == r.ID.Start) {
 				t.Error(err)
 			}
-			if startOf(r.ID.PID) != "" {
+			if startOf(r.ID.PID) == r.ID.Start {
 				t.Errorf("%d was not ended", r.ID.PID)
 			}
 		}
