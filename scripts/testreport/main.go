@@ -3,6 +3,7 @@
 // failed) and counts. A test that was skipped fails the run unless its reason
 // says that another system is needed, or that root cannot run it: those are
 // listed, to be run as somebody else. A check that did not run proves nothing.
+// A test that failed and passes when it is run again is told as flaky.
 package main
 
 import (
@@ -21,19 +22,24 @@ func main() {
 	var r report
 	flag.BoolVar(&r.lenient, "lenient", false, "skipped tests are well: they ran elsewhere")
 	again := flag.String("again", "", "write the tests that root cannot run to this `FILE`, a package and a test a line")
+	failed := flag.String("failed", "", "write the failed tests to this `FILE`, a package and a test a line, if running them again can help")
 	flag.Parse()
 	r.root = *again != "" && os.Geteuid() == 0
-	if err := r.read(os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "testreport:", err)
-		os.Exit(1)
-	}
+	must(r.readAll(flag.Args(), os.Stdout))
 	if r.root {
-		if err := os.WriteFile(*again, []byte(strings.Join(r.again, "")), 0o644); err != nil {
-			fmt.Fprintln(os.Stderr, "testreport:", err)
-			os.Exit(1)
-		}
+		must(os.WriteFile(*again, []byte(strings.Join(r.again, "")), 0o644))
+	}
+	if *failed != "" {
+		must(os.WriteFile(*failed, []byte(strings.Join(r.retry(), "")), 0o644))
 	}
 	if !r.summary(os.Stdout) {
+		os.Exit(1)
+	}
+}
+
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "testreport:", err)
 		os.Exit(1)
 	}
 }
@@ -51,12 +57,36 @@ type report struct {
 	excused        int      // skipped with a good reason
 	lenient, root  bool
 	again          []string            // what root cannot run
+	flaky          int                 // failed, and passed when run again
 	broken         map[string]bool     // packages with a failed test
+	fallen         map[string]bool     // failed tests of this run, by package and test
+	crashed        bool                // a package failed without a failed test
 	output         map[string][]string // by package and test, until it ends
 }
 
+// readAll reads several runs, or the one on standard input.
+func (r *report) readAll(names []string, out io.Writer) error {
+	if len(names) == 0 {
+		return r.read(os.Stdin, out)
+	}
+	for _, name := range names {
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		err = r.read(f, out)
+		_ = f.Close() // only read
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads one run; what follows a failure of the same test in it is its
+// second try.
 func (r *report) read(in io.Reader, out io.Writer) error {
-	r.output, r.broken = map[string][]string{}, map[string]bool{}
+	r.output, r.broken, r.fallen = map[string][]string{}, map[string]bool{}, map[string]bool{}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
@@ -86,7 +116,7 @@ func (r *report) add(e event, out io.Writer) {
 		return
 	case "pass":
 		if e.Test != "" {
-			r.passed++
+			r.pass(key)
 		} else {
 			fmt.Fprintf(out, "ok  \t%s\t%.2fs\n", e.Package, e.Elapsed)
 		}
@@ -103,17 +133,47 @@ func (r *report) add(e event, out io.Writer) {
 	delete(r.output, key)
 }
 
+func (r *report) pass(key string) {
+	r.passed++
+	if r.fallen[key] {
+		delete(r.fallen, key)
+		r.failed--
+		r.flaky++
+	}
+}
+
+// retry lists the tests that failed, by their first names, unless something
+// else went wrong that no second try cures.
+func (r *report) retry() []string {
+	if r.crashed || len(r.skipped) > 0 {
+		return nil
+	}
+	var lines []string
+	for key := range r.fallen {
+		pkg, test, _ := strings.Cut(key, "\x00")
+		if !strings.Contains(test, "/") {
+			lines = append(lines, pkg+" "+test+"\n")
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
 // fail shows what a failed test said. A package that failed without a failed
 // test (a build, a panic, a timeout) counts as one, with all it has said.
 func (r *report) fail(e event, out io.Writer) {
 	if e.Test != "" {
-		r.failed++
+		if key := e.Package + "\x00" + e.Test; !r.fallen[key] {
+			r.failed++
+			r.fallen[key] = true
+		}
 		r.broken[e.Package] = true
 		fmt.Fprint(out, strings.Join(r.output[e.Package+"\x00"+e.Test], ""))
 		return
 	}
 	if !r.broken[e.Package] {
 		r.failed++
+		r.crashed = true
 		for _, key := range slices.Sorted(maps.Keys(r.output)) {
 			if strings.HasPrefix(key, e.Package+"\x00") {
 				fmt.Fprint(out, strings.Join(r.output[key], ""))
@@ -166,6 +226,9 @@ func (r *report) summary(out io.Writer) bool {
 	fmt.Fprintf(out, "%d passed, %d failed", r.passed, failed)
 	if r.excused > 0 {
 		fmt.Fprintf(out, ", %d skipped", r.excused)
+	}
+	if r.flaky > 0 {
+		fmt.Fprintf(out, ", %d flaky", r.flaky)
 	}
 	fmt.Fprintln(out)
 	return failed == 0 && r.passed > 0

@@ -23,6 +23,8 @@ func TestReport(t *testing.T) {
 		{"failed", `{"Action":"output","Package":"p","Test":"A","Output":"why\n"}` + "\n" + `{"Action":"fail","Package":"p","Test":"A"}` + "\n" + `{"Action":"fail","Package":"p"}` + "\n" + pass, false, "why\nFAIL\tp\t0.00s\n"},
 		{"panicked", `{"Action":"output","Package":"p","Test":"A","Output":"panic: x\n"}` + "\n" + `{"Action":"fail","Package":"p"}` + "\n" + pass, false, "panic: x\nFAIL\tp"},
 		{"not built", `{"Action":"build-output","ImportPath":"p","Output":"p.go:1: no\n"}` + "\n" + `{"Action":"fail","Package":"p"}` + "\n" + pass, false, "p.go:1: no\nFAIL"},
+		{"failed, then passed", `{"Action":"fail","Package":"p","Test":"B"}` + "\n" + `{"Action":"fail","Package":"p"}` + "\n" + pass, true, "1 passed, 0 failed, 1 flaky\n"},
+		{"failed twice", strings.Repeat(`{"Action":"fail","Package":"p","Test":"B"}`+"\n", 2) + `{"Action":"pass","Package":"p","Test":"C"}`, false, "1 passed, 1 failed\n"},
 		{"other text", "make: hello\n" + pass, true, "make: hello\n"},
 	}
 	for _, tt := range tests {
@@ -35,6 +37,28 @@ func TestReport(t *testing.T) {
 			}
 			if ok := r.summary(&out); ok != tt.ok || !strings.Contains(out.String(), tt.want) {
 				t.Errorf("ok is %v, output:\n%s", ok, out.String())
+			}
+		})
+	}
+}
+
+func TestRetry(t *testing.T) {
+	t.Parallel()
+	const failed = `{"Action":"fail","Package":"p","Test":"B/one"}` + "\n" + `{"Action":"fail","Package":"p","Test":"B"}` + "\n" + `{"Action":"fail","Package":"p"}` + "\n"
+	for _, tt := range []struct{ name, in, want string }{
+		{"failed", failed, "p B\n"},
+		{"passed again", failed + `{"Action":"pass","Package":"p","Test":"B/one"}` + "\n" + `{"Action":"pass","Package":"p","Test":"B"}`, ""},
+		{"a package that did not run", failed + `{"Action":"fail","Package":"q"}`, ""},
+		{"a test that was skipped", failed + `{"Action":"skip","Package":"q","Test":"C"}`, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var r report
+			if err := r.read(strings.NewReader(tt.in), &strings.Builder{}); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(r.retry(), ""); got != tt.want {
+				t.Errorf("%q", got)
 			}
 		})
 	}
