@@ -40,6 +40,7 @@ func Env(t *testing.T, open func(t *testing.T) backend.Env) {
 	t.Run("56 state that persists", func(t *testing.T) {
 		t.Parallel()
 		e := open(t)
+		var before []string // what a lost state is to be explained by
 		for _, c := range []struct{ script, want string }{
 			{"cd /; cd /tmp && export A=1 && B=2", ""},
 			{"pwd -P; echo [$A][$B]", tmp(t, e) + "\n[1][]\n"},
@@ -58,8 +59,10 @@ func Env(t *testing.T, open func(t *testing.T) backend.Env) {
 			{"cat <<'E'\nheredoc $X\nE", "heredoc $X\n"},
 			{"echo last # comment", "last\n"},
 		} {
-			if got, _ := Shell(t, e, c.script); got != c.want {
-				t.Errorf("%s: got %q, want %q", c.script, got, c.want)
+			got, exit := Shell(t, e, c.script)
+			before = append(before, fmt.Sprintf("%s: %+v", c.script, exit))
+			if got != c.want {
+				t.Errorf("%s: got %q, want %q, after\n%s", c.script, got, c.want, strings.Join(before, "\n"))
 			}
 		}
 	})
