@@ -60,7 +60,7 @@ type report struct {
 	flaky          int                 // failed, and passed when run again
 	broken         map[string]bool     // packages with a failed test
 	fallen         map[string]bool     // failed tests of this run, by package and test
-	crashed        bool                // a package failed without a failed test
+	crashed        bool                // more went wrong than the tests that failed
 	output         map[string][]string // by package and test, until it ends
 }
 
@@ -113,6 +113,7 @@ func (r *report) add(e event, out io.Writer) {
 			return // RUN, PAUSE, CONT: noise here
 		}
 		r.output[key] = append(r.output[key], e.Output)
+		r.crashed = r.crashed || slices.ContainsFunc(crashes, func(s string) bool { return strings.HasPrefix(e.Output, s) })
 		return
 	case "pass":
 		if e.Test != "" {
@@ -141,6 +142,10 @@ func (r *report) pass(key string) {
 		r.flaky++
 	}
 }
+
+// crashes begin what a test binary says when the tests behind the failed one did
+// not run, and when a fault is proved whatever a second try says.
+var crashes = []string{"panic: ", "fatal error: ", "signal: ", "WARNING: DATA RACE"}
 
 // retry lists the tests that failed, by their first names, unless something
 // else went wrong that no second try cures.

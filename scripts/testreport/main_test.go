@@ -49,6 +49,8 @@ func TestRetry(t *testing.T) {
 		{"failed", failed, "p B\n"},
 		{"passed again", failed + `{"Action":"pass","Package":"p","Test":"B/one"}` + "\n" + `{"Action":"pass","Package":"p","Test":"B"}`, ""},
 		{"a package that did not run", failed + `{"Action":"fail","Package":"q"}`, ""},
+		{"a panic: the tests behind it did not run", `{"Action":"output","Package":"p","Test":"B","Output":"panic: x\n"}` + "\n" + failed, ""},
+		{"a race", `{"Action":"output","Package":"p","Test":"B","Output":"WARNING: DATA RACE\n"}` + "\n" + failed, ""},
 		{"a test that was skipped", failed + `{"Action":"skip","Package":"q","Test":"C"}`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
