@@ -355,13 +355,9 @@ func (a *App) promptInput(in Ask) (prompt.Input, []string, error) {
 	p.Soul = strings.ToValidUTF8(string(soul), "\uFFFD")
 	mem := a.memory()
 	for _, b := range []struct {
-		on     string
 		target memory.Target
 		into   *string
-	}{{"memory.memory_enabled", memory.Notes, &p.Memory}, {"memory.user_profile_enabled", memory.User, &p.User}} {
-		if on, known := a.Config.Get(b.on); known && on == false {
-			continue
-		}
+	}{{memory.Notes, &p.Memory}, {memory.User, &p.User}} {
 		text, skipped, err := mem.Render(b.target)
 		if err != nil {
 			notices = append(notices, err.Error())

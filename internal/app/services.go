@@ -44,7 +44,9 @@ func (a *App) provide() {
 	a.services = tool.NewServices(nil)
 	tool.ProvideAs[tool.Variables](a.services, variables{a.Secrets})
 	tool.ProvideAs(a.services, a.tasks)
-	tool.ProvideAs(a.services, a.memory())
+	if m := a.memory(); m.Disabled(memory.Notes) == "" || m.Disabled(memory.User) == "" {
+		tool.ProvideAs(a.services, m)
+	}
 	a.Skills, a.passes = a.library(), &passes{secrets: a.Secrets, by: map[string][]string{}}
 	tool.ProvideAs(a.services, a.Skills)
 	tool.ProvideAs(a.services, &skill.Seen{})
@@ -78,7 +80,13 @@ func (a *App) memory() *memory.Store {
 	if err := config.Decode(a.Config, "memory", &limits); err != nil {
 		a.Notice(err.Error())
 	}
-	return memory.New(filepath.Join(a.Home, "memories"), memory.Limits{Notes: limits.Memory, User: limits.User})
+	m := memory.New(filepath.Join(a.Home, "memories"), memory.Limits{Notes: limits.Memory, User: limits.User})
+	for key, target := range map[string]memory.Target{"memory.memory_enabled": memory.Notes, "memory.user_profile_enabled": memory.User} {
+		if on, known := a.Config.Get(key); known && on == false {
+			m.Disable(target, key+" is false")
+		}
+	}
+	return m
 }
 
 func (a *App) openBackend(ctx context.Context, task string) (backend.Env, error) {

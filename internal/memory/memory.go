@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/hermes-go/hermes/internal/flock"
@@ -41,6 +42,8 @@ var DefaultLimits = Limits{Notes: 2200, User: 1375}
 type Store struct {
 	dir    string
 	limits Limits
+	wait   time.Duration     // for another program's write
+	off    map[Target]string // files that are not kept, by the setting that says so
 }
 
 // New returns the store in dir; nothing is read or made yet.
@@ -51,8 +54,14 @@ func New(dir string, l Limits) *Store {
 	if l.User <= 0 {
 		l.User = DefaultLimits.User
 	}
-	return &Store{dir, l}
+	return &Store{dir: dir, limits: l, wait: patience, off: map[Target]string{}}
 }
+
+// Disable has a file neither shown nor changed; why names the setting.
+func (s *Store) Disable(t Target, why string) { s.off[t] = why }
+
+// Disabled says why a file is not kept; "" for one that is.
+func (s *Store) Disabled(t Target) string { return s.off[t] }
 
 func (s *Store) path(t Target) string {
 	if t == User {
@@ -119,12 +128,14 @@ var (
 
 // LimitError says that a file would become too long.
 type LimitError struct {
-	Used, Limit int
+	Used, Limit int // characters now, and at most
+	Would       int // characters afterwards
 	Entries     []string
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("this would exceed the limit: %d of %d characters; shorten, merge or remove entries first", e.Used, e.Limit)
+	return fmt.Sprintf("this would exceed the limit by %d: %d of %d characters are used, %d are free; shorten, merge or remove entries first",
+		e.Would-e.Limit, e.Used, e.Limit, max(0, e.Limit-e.Used))
 }
 
 // AmbiguousError says that several entries hold the text.
@@ -166,7 +177,9 @@ func (s *Store) Replace(t Target, old, content string) (Change, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		entries = slices.Clone(entries)
+		if j := slices.Index(entries, content); j >= 0 && j != i {
+			return slices.Delete(entries, i, i+1), "the new text is an entry already; only the old one was removed", nil
+		}
 		entries[i] = content
 		return entries, "", nil
 	})
@@ -179,7 +192,7 @@ func (s *Store) Remove(t Target, old string) (Change, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		return slices.Delete(slices.Clone(entries), i, i+1), "", nil
+		return slices.Delete(entries, i, i+1), "", nil
 	})
 }
 
@@ -232,12 +245,15 @@ func preview(s string) string {
 // update re-reads, changes, checks and replaces a file while no other process
 // of ours writes it, and reads it again before it says so.
 func (s *Store) update(t Target, fn func([]string) (entries []string, note string, err error)) (Change, error) {
+	if why := s.off[t]; why != "" {
+		return Change{}, fmt.Errorf("this file is not kept: %s", why)
+	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return Change{}, fmt.Errorf("write memory: %w", err)
 	}
-	lock, err := flock.Acquire(context.Background(), s.path(t)+".lock")
+	lock, err := s.lock(t)
 	if err != nil {
-		return Change{}, fmt.Errorf("write memory: %w", err)
+		return Change{}, err
 	}
 	defer lock.Release()
 	entries, err := s.Entries(t)
@@ -251,7 +267,7 @@ func (s *Store) update(t Target, fn func([]string) (entries []string, note strin
 	}
 	used := length(after)
 	if used > s.Limit(t) && used > before { // a file that is too long already may shrink
-		return Change{}, &LimitError{used, s.Limit(t), entries}
+		return Change{}, &LimitError{before, s.Limit(t), used, entries}
 	}
 	if slices.Equal(entries, after) {
 		return Change{after, used, note}, nil
@@ -267,6 +283,23 @@ func (s *Store) update(t Target, fn func([]string) (entries []string, note strin
 		return Change{}, fmt.Errorf("write memory: %s does not hold what was written; somebody else changed it", s.path(t))
 	}
 	return Change{stored, used, note}, nil
+}
+
+// patience is how long a write waits for another one.
+const patience = 10 * time.Second
+
+func (s *Store) lock(t Target) (*flock.Lock, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.wait)
+	defer cancel()
+	path := s.path(t) + ".lock"
+	lock, err := flock.Acquire(ctx, path)
+	if errors.Is(err, flock.ErrHeld) || errors.Is(err, context.DeadlineExceeded) {
+		return nil, fmt.Errorf("write memory: another program has held %s for %s; nothing was written, try again", path, s.wait)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write memory: %w", err)
+	}
+	return lock, nil
 }
 
 // replaceFile writes beside the file and renames, through links, keeping the

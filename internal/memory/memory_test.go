@@ -7,6 +7,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/hermes-go/hermes/internal/flock"
 )
 
 func TestModeAndLinkAreKept(t *testing.T) { // F-023
@@ -104,6 +107,23 @@ func TestNotUTF8(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := New(dir, Limits{}).Add(Notes, "x"); err == nil || !strings.Contains(err.Error(), "not valid UTF-8") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestHeldByAnother: a program that hangs with the lock does not hold up the
+// conversation for ever.
+func TestHeldByAnother(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	held, err := flock.Try(filepath.Join(dir, "MEMORY.md.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Release()
+	s := New(dir, Limits{})
+	s.wait = time.Millisecond
+	if _, err := s.Add(Notes, "x"); err == nil || !strings.Contains(err.Error(), "another program has held") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -11,6 +11,9 @@ import (
 // empty. Entries that the scan refuses (a file may be edited by hand or
 // synced) are left out; skipped names the rules.
 func (s *Store) Render(t Target) (block string, skipped []string, err error) {
+	if s.off[t] != "" {
+		return "", nil, nil
+	}
 	entries, err := s.Entries(t)
 	if err != nil {
 		return "", nil, err
